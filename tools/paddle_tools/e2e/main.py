@@ -3,7 +3,8 @@
 
     tools/e2e core              the main paths, on one cluster: what CI runs
     tools/e2e all               everything
-    tools/e2e install NAME...   these scenarios, in this order, on one cluster
+    tools/e2e install NAME...   these scenarios, in this order, on one cluster; after them, one by
+                                one, those that make their clusters themselves
     tools/e2e list              what there is
     tools/e2e --kubernetes VERSION ...   the same on another Kubernetes, of those in components.d
 
@@ -222,7 +223,10 @@ def plan(argv: list[str]) -> list[list[Scenario]]:
         early = CORE.index("juicefs_csi") + 1
         return [core[:early] + shared + core[early:-1] + judges + core[-1:],
                 *([each] for each in own)]
-    return [[Scenario(each) for each in argv]]
+    named = [Scenario(each) for each in argv]
+    together = [each for each in named if not each.makes_clusters]
+    alone = [[each] for each in named if each.makes_clusters]
+    return [together, *alone] if together else alone
 
 
 def take_version(argv: list[str]) -> list[str]:
