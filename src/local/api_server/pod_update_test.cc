@@ -31,7 +31,9 @@ std::string error_of(const Json& patch, Json from = pod()) {
     }
   }
   const auto checked = check_pod_update(before, from);
-  if (!checked) EXPECT_EQ(checked.error().code, Code::kInvalid);
+  if (!checked) {
+    EXPECT_EQ(checked.error().code, Code::kInvalid);
+  }
   return checked ? "" : checked.error().message;
 }
 
