@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "samplefs/store/store.h"
 
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -12,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/scratch.h"
 #include "samplefs/store/aligned_bytes.h"
@@ -62,6 +64,14 @@ class StoreTest : public testing::Test {
     if (!state) return "absent";
     if (*state == ExtentState::kDamaged) return "damaged";
     return *state == ExtentState::kRight ? into : "unreadable";
+  }
+  // How many damaged blocks the store has counted, as soon as there are `expected`: when its scrub
+  // finds one before a read does, it drops the block an instant before it counts it.
+  static std::uint64_t damaged(const Store& store, std::uint64_t expected) {
+    for (int i = 0; i < 5000 && store.stats().damaged < expected; ++i) {
+      system_clock().sleep(std::chrono::milliseconds{1}, {});
+    }
+    return store.stats().damaged;
   }
   // The segments, one after the other.
   std::string segment_bytes() const {
@@ -184,7 +194,7 @@ TEST_F(StoreTest, AnyDamagedByteIsAMissAtTheNextReadNotOnlyAtTheFirst) {
     const auto before = store->stats().damaged;
     damage(extent->offset + at);
     EXPECT_EQ(get(*store, "a", bytes), "miss") << at << ": data and the zeros after it";
-    EXPECT_EQ(store->stats().damaged, before + 1);
+    EXPECT_EQ(damaged(*store, before + 1), before + 1);
     EXPECT_FALSE(store->holds(block_of("a", bytes))) << "what is damaged is dropped";
   }
 }
@@ -222,7 +232,7 @@ TEST_F(StoreTest, DamagedChecksumsAreAMiss) {
   damage((1 << 20) + 3);  // the list follows the data
   auto store = open();
   EXPECT_EQ(get(*store, "a", bytes, 0, 10), "miss");
-  EXPECT_EQ(store->stats().damaged, 1u);
+  EXPECT_EQ(damaged(*store, 1), 1u);
 }
 
 TEST_F(StoreTest, DamageThatNobodyReadsIsFoundInTheBackground) {
@@ -232,7 +242,7 @@ TEST_F(StoreTest, DamageThatNobodyReadsIsFoundInTheBackground) {
   damage(100);
   for (int i = 0; i < 20 && store->holds(block_of("a", bytes)); ++i) store->upkeep();
   EXPECT_FALSE(store->holds(block_of("a", bytes)));
-  EXPECT_EQ(store->stats().damaged, 1u);
+  EXPECT_EQ(damaged(*store, 1), 1u);
 }
 
 TEST_F(StoreTest, ASlotOfAnotherBlocksBytesIsAMiss) {
