@@ -176,6 +176,17 @@ double SampleJobsTest::bytes_in(const std::string& text) {
   return -1;
 }
 
+// Volumes of this cluster's node are mounted in them.
+std::vector<pid_t> SampleJobsTest::runtimes() const {
+  const std::string name = "/" + std::filesystem::path(scratch_.path()).filename().string() + "/";
+  std::vector<pid_t> ours = processes_with(std::string("--set=default/") + kSet);
+  std::erase_if(ours, [&](pid_t each) {
+    const std::string mounts = read_file("/proc/" + std::to_string(each) + "/mountinfo");
+    return mounts.find(name) == std::string::npos;
+  });
+  return ours;
+}
+
 std::string SampleJobsTest::in_worker(const std::string& script) {
   const std::string name = "looks-" + std::to_string(++workers_);
   apply("{apiVersion: batch.paddlepaddle.org/v1, kind: PaddleJob, metadata: {name: " + name +

@@ -53,6 +53,9 @@ class SampleJobsTest : public CliTest {
   std::map<std::string, std::string> row() const;
   static double bytes_in(const std::string& text);  // "12 MiB"
 
+  // The runtimes of the set on this cluster; other tests run clusters of their own beside it.
+  std::vector<pid_t> runtimes() const;
+
   // What `script` prints in a worker that mounts the set at /data.
   std::string in_worker(const std::string& script);
 

@@ -209,7 +209,7 @@ TEST_F(LocalSampleJobs, WhatCannotBeAFileIsCountedInStatusAndSaid) {
   // The job's status reports it as well; it survives a restart of the runtime.
   succeeds("again", "sync");
   EXPECT_THAT(message_of("again"), HasSubstr("5 objects of the source are left out: "));
-  for (const pid_t runtime : processes_with(std::string("--set=default/") + kSet)) {
+  for (const pid_t runtime : runtimes()) {
     ::kill(runtime, SIGKILL);
   }
   succeeds("rmr", "rmr", "rmrOptions: {paths: [train]}");
@@ -270,7 +270,7 @@ TEST_F(LocalSampleJobs, SourcesAreJoinedInOneSet) {
 
   // A restart finds the keys in memory; on the disk only the API server has them.
   succeeds("clear", "clear");
-  for (const pid_t runtime : processes_with(std::string("--set=default/") + kSet)) {
+  for (const pid_t runtime : runtimes()) {
     ::kill(runtime, SIGKILL);
   }
   EXPECT_EQ(in_worker("cat /data/extra/sub/b.jpg"), "as well");
@@ -320,7 +320,7 @@ TEST_F(LocalSampleJobs, SourcesAreJoinedInASetOfSeveralPartitions) {
 
   succeeds("clear", "clear");
   EXPECT_TRUE(figures(6 * kMib + 3, 0));
-  for (const pid_t runtime : processes_with(std::string("--set=default/") + kSet)) {
+  for (const pid_t runtime : runtimes()) {
     ::kill(runtime, SIGKILL);
   }
   EXPECT_EQ(in_worker("cat /data/extra/*"), "abc") << "whichever of them is read through";

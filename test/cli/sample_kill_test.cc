@@ -75,7 +75,7 @@ class SampleKill : public SampleJobsTest {
   }
 
   void kill_runtime() {
-    for (const pid_t each : processes_with(std::string("--set=default/") + kSet)) {
+    for (const pid_t each : runtimes()) {
       ::kill(each, SIGKILL);
     }
   }

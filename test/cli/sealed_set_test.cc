@@ -108,8 +108,8 @@ class SealedSet : public SampleJobsTest {
     return wrong;
   }
   pid_t daemon() const { return status(directory_)["pid"].get<pid_t>(); }
-  static void signal_runtime(int number) {
-    for (const pid_t each : processes_with(std::string("--set=default/") + kSet)) {
+  void signal_runtime(int number) const {
+    for (const pid_t each : runtimes()) {
       ::kill(each, number);
     }
   }
@@ -124,16 +124,13 @@ TEST_F(SealedSet, AWholeEpochNeedsNoProcessOfOurs) {
   const pid_t ours = daemon();
   ASSERT_EQ(::kill(ours, SIGSTOP), 0);
   signal_runtime(SIGKILL);
-  EXPECT_TRUE(eventually([] {
-    return processes_with(std::string("--set=default/") + kSet).empty();
-  })) << "no process starts it again";
+  EXPECT_TRUE(eventually([&] { return runtimes().empty(); })) << "no process starts it again";
   const std::size_t requests = s3_.seen().size();
   EXPECT_EQ(epoch(root, 1), std::vector<std::string>{});
   EXPECT_EQ(epoch(root, 2), std::vector<std::string>{});
   EXPECT_EQ(s3_.seen().size(), requests);
   ASSERT_EQ(::kill(ours, SIGCONT), 0);
-  EXPECT_TRUE(
-      eventually([] { return !processes_with(std::string("--set=default/") + kSet).empty(); }));
+  EXPECT_TRUE(eventually([&] { return !runtimes().empty(); }));
   EXPECT_TRUE(is_sealed(root)) << "a runtime that was restarted leaves the view";
 }
 

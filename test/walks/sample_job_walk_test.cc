@@ -102,8 +102,14 @@ class SampleJobCluster {
     Json requests = runtimes_.requests();
     std::sort(requests.begin(), requests.end());
     state["requests"] = requests;
-    int runs = 0;  // of the schedule; their names have a hash of its uid, in the order of time
-    for (const Json& job : all(cluster_, kinds::kSampleJobs)) {
+    auto jobs = all(cluster_, kinds::kSampleJobs);
+    // Names of a schedule's runs are a hash of its uid and the time.
+    std::stable_sort(jobs.begin(), jobs.end(), [](const Json& a, const Json& b) {
+      constexpr const char* kCreated = "/metadata/creationTimestamp";
+      return api::look_text(a, kCreated) < api::look_text(b, kCreated);
+    });
+    int runs = 0;
+    for (const Json& job : jobs) {
       std::string name = api::look_text(job, "/metadata/name");
       if (name != kSampleJob.name) name = "run " + std::to_string(runs++);
       Json kept{{"phase", api::look(job, "/status/phase")}, {"spec", api::look(job, "spec")}};
